@@ -6,7 +6,9 @@ Print Assumptions attains.
 Print Assumptions worst_case.
 Print Assumptions least.
 Print Assumptions least_allowed.
+Print Assumptions within.
 Print Assumptions optimal.
+Print Assumptions optimal_allowed.
 Print Assumptions ratio_upper.
 Print Assumptions ratio_lower.
 Print Assumptions carried.

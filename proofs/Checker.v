@@ -285,6 +285,18 @@ Definition check_least (d : claim) (p q : N) (x : lower_bound) : bool :=
   | None => false
   end.
 
+(* No flow of the claim uses a channel that the bound does not allow to its pair. *)
+Definition pair_keeps (rows : list steps) (to_j : N) (allowed : steps) : bool :=
+  all2 (fun row a => (value_at 0 row to_j =? 0) || negb (a =? 0)) rows (along 0 0 rows allowed).
+Definition source_keeps (d : claim) (from_i : N) (allowed : matrix) : bool :=
+  all_at (pair_keeps (map (fun w => value_at Done w from_i) (flows d))) 0 (along Done 0 (ends d) allowed).
+Definition check_within (d : claim) (x : lower_bound) : bool :=
+  match allowed x with
+  | None => true
+  | Some l => (count l =? count (ends d)) && (count (flows d) <=? count (lines d)) &&
+              forallb (ordered_matrix (count (ends d)) (count (lines d))) l && all_at (source_keeps d) 0 l
+  end.
+
 (* ---- Lengths of channels and potentials by source ---- *)
 
 (* Rows over nodes as arrays. *)

@@ -3,5 +3,5 @@ Require Import Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
 From Obliv Require Import Checker Schedule.
 Extraction Language OCaml.
 Extraction "checker.ml" 
-  check_routing check_most check_attains check_least check_ratio check_ratio_attained check_carried check_blocked check_cut
+  check_routing check_most check_attains check_least check_within check_ratio check_ratio_attained check_carried check_blocked check_cut
   check_failure check_schedule crossing failed.

@@ -741,6 +741,28 @@ Proof.
   unfold permitted_by. unfold allowed_row, allowed_rows in Hn0. rewrite E in Hn0. rewrite <- same_eqb. exact Hn0.
 Qed.
 
+Theorem within_sound d x l : check_within d x = true -> allowed x = Some l ->
+  uses_only (network_of d) (permitted_by l) (routing_of d).
+Proof.
+  intros H E. unfold check_within in H. rewrite E, !andb_true_iff in H. destruct H as [[[Hl Hf] Ho] H].
+  apply same_eq in Hl. apply N.leb_le in Hf. unfold count in Hl, Hf.
+  intros i j c Hi Hj Hc P. simpl in Hi, Hj, Hc. unfold routing_of, entry_of, entry, ratio.
+  assert (Z : value_at 0%N (value_at Done (nth c (flows d) Done) (N.of_nat i)) (N.of_nat j) = 0%N).
+  { destruct (Nat.lt_ge_cases c (length (flows d))) as [L|L]; [|rewrite (nth_overflow _ _ L); reflexivity].
+    pose proof (forallb_nth _ _ i Done Ho ltac:(lia)) as O. pose proof (row_ordered _ _ _ (N.of_nat j) O) as Or.
+    apply andb_true_iff in O. destruct O as [O _].
+    pose proof (all_at_nth _ _ _ i Done H ltac:(lia)) as S. unfold source_keeps in S.
+    apply (all_at_nth _ _ _ j Done) in S; [|rewrite along_length; exact Hj]. rewrite !N.add_0_l in S.
+    rewrite (along_at _ _ (count (ends d))) in S by assumption. unfold pair_keeps in S.
+    set (rows := map _ _) in S. assert (Lr : length rows = length (flows d)) by apply map_length.
+    apply (all2_nth _ _ _ c Done 0%N) in S; [|lia]. rewrite (along_at _ _ (count (lines d))) in S by (exact Or || lia).
+    unfold rows in S. rewrite (nth_indep _ Done (value_at Done (Done : matrix) (N.of_nat i))) in S by (fold rows; lia).
+    rewrite (map_nth (fun w => value_at Done w (N.of_nat i)) (flows d) Done c) in S.
+    apply orb_true_iff in S. destruct S as [S|S]; [apply same_eq, S|exfalso].
+    unfold permitted_by in P. rewrite <- same_eqb in P. rewrite S in P. discriminate. }
+  rewrite Z. unfold rational. simpl. unfold Qdiv. apply Qmult_0_l.
+Qed.
+
 (* ---- lengths ---- *)
 
 Lemma all_values_or {A} (test : A -> bool) d s j : all_values test s = true -> test (value_at d s j) = true \/ value_at d s j = d.
@@ -1111,4 +1133,15 @@ Theorem optimal_sound d p q x y : check_routing d = true -> check_most d p q x =
 Proof.
   intros R M L E. destruct (routing_sound d R) as [_ F]. pose proof (least_sound d p q y L E) as A.
   split; [exact F|]. split; [split; [exact (most_sound d p q x M)|exact (A _ F I)]|]. intros f Hf. exact (A f Hf I).
+Qed.
+
+Theorem optimal_allowed_sound d p q x y l : check_routing d = true -> check_most d p q x = true -> check_least d p q y = true ->
+  check_within d y = true -> allowed y = Some l ->
+  routing (network_of d) (routing_of d) /\ uses_only (network_of d) (permitted_by l) (routing_of d) /\
+  worst_is (network_of d) (routing_of d) (ratio p q) /\
+  forall f, routing (network_of d) f -> uses_only (network_of d) (permitted_by l) f -> worst_at_least (network_of d) f (ratio p q).
+Proof.
+  intros R M L W E. destruct (routing_sound d R) as [_ F]. pose proof (least_allowed_sound d p q y l L E) as A.
+  pose proof (within_sound d y l W E) as U.
+  split; [exact F|]. split; [exact U|]. split; [split; [exact (most_sound d p q x M)|exact (A _ F U)]|exact A].
 Qed.

@@ -116,12 +116,24 @@ Theorem least_allowed d p q x l :
   every_worst_at_least (network_of d) (uses_only (network_of d) (permitted_by l)) (ratio p q).
 Proof. exact (least_allowed_sound d p q x l). Qed.
 
+(* "The flows of the file keep to them, too." *)
+Theorem within d x l :
+  check_within d x = true -> allowed x = Some l -> uses_only (network_of d) (permitted_by l) (routing_of d).
+Proof. exact (within_sound d x l). Qed.
+
 (* An upper bound of one routing and a lower bound of all: its worst case is the smallest that there is. *)
 Theorem optimal d p q prices x :
   check_routing d = true -> check_most d p q prices = true -> check_least d p q x = true -> allowed x = None ->
   routing (network_of d) (routing_of d) /\ worst_is (network_of d) (routing_of d) (ratio p q) /\
   forall f, routing (network_of d) f -> worst_at_least (network_of d) f (ratio p q).
 Proof. exact (optimal_sound d p q prices x). Qed.
+Theorem optimal_allowed d p q prices x l :
+  check_routing d = true -> check_most d p q prices = true -> check_least d p q x = true -> check_within d x = true ->
+  allowed x = Some l ->
+  routing (network_of d) (routing_of d) /\ uses_only (network_of d) (permitted_by l) (routing_of d) /\
+  worst_is (network_of d) (routing_of d) (ratio p q) /\
+  forall f, routing (network_of d) f -> uses_only (network_of d) (permitted_by l) f -> worst_at_least (network_of d) f (ratio p q).
+Proof. exact (optimal_allowed_sound d p q prices x l). Qed.
 
 (* "Whatever traffic some routing (adaptive ones included) carries with no channel beyond its bandwidth, this routing loads no
    channel beyond P/Q of its bandwidth." *)

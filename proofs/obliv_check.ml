@@ -232,8 +232,8 @@ let rec statement d routed within =
     let allowed = if !word = "allowed" then Some (exactly count "allowed" (matrix n m)) else None in
     let potentials = exactly count "potential" (matrix n v) in
     make (Printf.sprintf "every routing%s is loaded by some admissible traffic on some channel by %s or more"
-            (if allowed = None then "" else " that keeps to the channels allowed") times)
-      (fun () -> check_least d p q { adversaries; allowed; potentials })
+            (if allowed = None then "" else if routed then " that keeps to the channels allowed, as this one does," else " that keeps to the channels allowed") times)
+      (fun () -> let bound = { adversaries; allowed; potentials } in check_least d p q bound && check_within d bound)
   | "ratio" ->
     let x = List.map (fun _ -> let scale, l = lengths () in let y = distance () in (scale, (l, y))) d.lines in
     make ("whatever traffic some routing, adaptive or not, carries with no channel beyond its bandwidth, this routing loads no channel beyond "

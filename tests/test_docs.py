@@ -160,12 +160,13 @@ class Run:
         return out.getvalue()
 
 
-_CHECKER = ROOT / "src" / "obliv" / "checker" / "obliv_check.py"
+# Programs that pages name as if they were copied into the folder.
+_COPIED = {path.name: path for path in (ROOT / "src/obliv/checker/obliv_check.py", ROOT / "examples/check_schedule.py")}
 
 
 def _script(words: list[str]) -> int:
-    own = Path(words[0])  # pages name the program that checks closed claims as if it were copied into the folder
-    program = _CHECKER if own.name == _CHECKER.name and not own.exists() else own
+    named = Path(words[0])
+    program = named if named.exists() else _COPIED.get(named.name, named)
     with mock.patch.object(sys, "argv", words):
         try:
             runpy.run_path(str(program), run_name="__main__")

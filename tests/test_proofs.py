@@ -113,8 +113,7 @@ end
 """
 
 # Two channels 0 -> 1 that share the flow of their pair, one back. Without channel 1, channel 0 carries all; without
-# channel 2, nothing goes from 1 to 0, and the shared pair loads two channels by 1/2 each. If the pair (0, 1) may use
-# channel 0 only, every routing loads it by 1 (without that line, the distance is 0: channel 1 has no length).
+# channel 2, nothing goes from 1 to 0, and the shared pair loads two channels by 1/2 each.
 PARALLEL = """\
 obliv-claim 1
 nodes 2
@@ -127,19 +126,12 @@ row 1 1 1
 row 0 1 2
 row 1 1 2
 row 0 1 1
-row 2 1 1
 unit 2
 flow 0 1 0
 flow 0 1 0
 flow 1 1 1
 attains 1 2 0 1
 traffic 0 1 0
-least 1 1
-adversary 0 1 0 1 0
-allowed 1 1 3
-allowed 0 1 4
-potential 1 1 0
-potential
 failure
 removed 1 1 1
 changed 0 0 1 2
@@ -155,6 +147,39 @@ price
 bound 0
 bound 0
 bound 0
+end
+"""
+
+# The same network. If the pair (0, 1) may use channel 0 only, every routing loads it by 1 (without that line, the
+# distance is 0: channel 1 has no length), and so does this one, which keeps to it.
+ALLOWED = """\
+obliv-claim 1
+nodes 2
+channel 0 1 1
+channel 0 1 1
+channel 1 0 1
+terminal 0 1 1
+terminal 1 1 1
+row 1 1 1
+row 0 1 1
+row 2 1 1
+row 1 1 2
+row 0 2 1
+unit 1
+flow 0 1 0
+flow
+flow 1 1 1
+most 1 1
+price
+bound 0
+bound 0
+bound 0
+least 1 1
+adversary 0 1 0 1 0
+allowed 1 1 1
+allowed 0 1 2
+potential 1 1 0
+potential
 end
 """
 
@@ -185,7 +210,7 @@ def run(checker: Path, path: Path) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize(
     ("name", "claim", "statements"),
-    [("two", TWO, 8), ("ring", RING, 2), ("levels", LEVELS, 1), ("parallel", PARALLEL, 4)],
+    [("two", TWO, 8), ("ring", RING, 2), ("levels", LEVELS, 1), ("parallel", PARALLEL, 3), ("allowed", ALLOWED, 2)],
 )
 def test_claims_by_hand_are_proved(checker: Path, tmp_path: Path, name: str, claim: str, statements: int) -> None:
     path = tmp_path / f"{name}.txt.gz"
@@ -269,24 +294,25 @@ def test_a_claim_with_one_number_changed_is_refused(checker: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "instead", "statement"),
     [
-        ("allowed 1 1 3\nallowed 0 1 4\n", "", "least"),  # channel 1 has no length
-        ("row 0 1 1\n", "row 0 2 1\n", "least"),  # channel 1 may be used
+        ("allowed 1 1 1\nallowed 0 1 2\n", "", "least"),  # channel 1 has no length
+        ("allowed 1 1 1\n", "allowed 1 1 4\n", "least"),  # channel 1 may be used
         ("least 1 1\n", "least 2 1\n", "least"),
-        ("potential 1 1 0\n", "potential 1 1 1\n", "least"),  # rises by 2
+        ("potential 1 1 0\n", "potential 1 1 3\n", "least"),  # rises by 2
+        ("flow 0 1 0\nflow\n", "flow\nflow 0 1 0\n", "least"),  # over a channel that is not allowed
         ("changed 1\n", "", "failure"),  # the removed channel is used
         ("changed 0 0 1 2\n", "changed 0 0 1 0\n", "failure"),  # half of the pair gets lost
         ("lost 1 1 3\n", "", "failure"),  # a pair without a flow
         ("removed 2 1 1\n", "removed 0 1 1\n", "failure"),
         ("most 1 2\n", "most 1 3\n", "most"),
-        ("traffic 0 1 0\nleast", "traffic 0 1 3\nleast", "attains"),  # to itself
+        ("0 1\ntraffic 0 1 0\n", "0 1\ntraffic 0 1 3\n", "attains"),  # to itself
     ],
 )
 def test_lower_bounds_and_failures_are_refused(
     checker: Path, tmp_path: Path, line: str, instead: str, statement: str
 ) -> None:
     path = tmp_path / "claim.txt"
-    assert PARALLEL.count(line) == 1
-    path.write_text(PARALLEL.replace(line, instead))
+    (claim,) = (claim for claim in (ALLOWED, PARALLEL) if claim.count(line) and f"\n{statement}" in claim)
+    path.write_text(claim.replace(line, instead, 1))
     status, _, error = run(checker, path)
     assert status == 1
     assert f": {statement}: its numbers do not prove it" in error

@@ -1,10 +1,10 @@
-"""The checker on the page on schedules holds what the verifier holds, and refuses what it refuses."""
+"""The short checker of schedules in `examples` holds what the verifier holds, and refuses what it refuses."""
 
 from __future__ import annotations
 
 import copy
 import json
-import re
+import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,13 @@ from obliv._util.files import digest_of, unpack_array
 from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.checker.verify import verify as check
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/formats" / "schedules.md"
+PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "check_schedule.py"
 
 
 @pytest.fixture(scope="module")
 def short() -> Callable[[dict[str, Any]], Any]:
-    match = re.search(r'^```python title="check.py"\n(.*?)^```$', PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert match
-    code, _, rest = match[1].partition("\ntext = ")
-    assert rest
-    assert "obliv" not in match[1]
-    names: dict[str, Any] = {}
-    exec(compile(code, "check.py", "exec"), names)
-    check: Callable[[dict[str, Any]], Any] = names["check"]
+    assert "import obliv" not in PROGRAM.read_text(encoding="utf-8")
+    check: Callable[[dict[str, Any]], Any] = runpy.run_path(str(PROGRAM))["check"]
     return check
 
 

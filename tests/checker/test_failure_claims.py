@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tests.fabric.outages import fabrics
 import obliv
 from obliv._util.files import digest_of, pack, unpack_array, write_json
 from obliv._util.progress import OutOfTimeError, TimeLimit
-from obliv.errors import FileError, TooLargeError
+from obliv.errors import FileError, InputError, TooLargeError
 from obliv.fabric.checker.routes import hops_of, routes_of
 from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
@@ -244,6 +245,11 @@ def turned(rows: Any) -> Any:
     return rows
 
 
+def beamed(rows: Any) -> Any:
+    rows[0, 1, 0] = 8
+    return rows
+
+
 def cut(rows: Any) -> Any:
     rows[0, 0, 7] = -1
     return rows
@@ -325,6 +331,9 @@ ALONE: list[tuple[str, Forge, str]] = [
     ("cables", change("before", "channel_load", to=exact("3")), "before: the witness loads channel 10 by 2, claimed 3"),
     ("cables", change(*FIRST, "channel", to="nowhere"), f"{NAME}: channel 19 is not 'nowhere'"),
     ("engine", tables(cut), ": 2, claimed 0"),
+    # All else of these holds: leaf 1 forwards for host 0 by the cable at leaf 0, and a packet that stays sends twice.
+    ("engine", tables(beamed), "tables: a channel does not leave its switch"),
+    ("cables", change(*WITNESSES, "permutation", 2, to=2), "before: the witness is not a permutation"),
 ]
 
 
@@ -341,6 +350,12 @@ def test_each_part_is_refused_by_its_own_check(of: str, forge: Forge, why: str, 
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     subject, claim = honest(of).subject, json.loads(json.dumps(honest(of).to_dict()))
     assert reasons(claim, tmp_path / "claim.json", topology=subject.topology, routing=subject) == []
+
+
+def test_there_are_no_closed_claims_of_the_failures_of_tables(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no closed claims of the failures of tables"):
+        obliv.verify(honest(), close=tmp_path / "closed.txt")
+    assert not (tmp_path / "closed.txt").exists()
 
 
 # Routings and networks that are not what they say, under a claim that is genuine.
@@ -391,6 +406,11 @@ def other(kept: tuple[str, ...] = (), **arrays: Any) -> Change:
     return make
 
 
+def without_host_3(node: Any, channel: Any) -> Any:
+    """The last leaf does not forward packets for host 3; no figure of the claim depends on them."""
+    return np.where((node == 11) & (np.arange(len(channel)) == 3), -1, channel)
+
+
 def two_cables(network: Any) -> Any:
     """Host 1 has no cable, and host 0 has two."""
     tail = network.tail.copy()
@@ -406,6 +426,17 @@ def no_way_back(claim: Claim) -> None:
     del proof["failed"]["first_node"][0]
 
 
+def quarter(claim: Claim) -> None:
+    """Divide all loads by four."""
+    for figures in (claim["before"], *claim["rows"]):
+        figures["channel_load"] = exact(Fraction(figures["channel_load"]["exact"]) / 4)
+
+
+def faster_inside(network: Any) -> Any:
+    """All channels are four times as fast, but for those that leave hosts."""
+    return tuple(Fraction(1 if host else 4) for host in network.number_of[network.tail] >= 0)
+
+
 def nothing(claim: Claim) -> None:
     """Change nothing."""
 
@@ -419,10 +450,12 @@ LIARS: list[tuple[str, Forge, Change, str]] = [
         other(opposite=lambda network: lambda c: -1 if c in (10, 24) else type(network).opposite(network, c)),
         "channel 10 has no opposite that belongs to the same cable",
     ),
+    ("cables", quarter, other(bandwidth=faster_inside), "before: a terminal that reaches another one fills its own"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 + 99), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 - 2), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 + 8), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 - 1), "packets of some pairs do not arrive before"),
+    ("cables", nothing, by_next(without_host_3), "packets of some pairs do not arrive before a failure"),
     ("switches", nothing, by_path(), "liar has 0 paths from host(0,0) to host(3,1)"),
     ("switches", nothing, by_path((0, 10, 27, 21), (0, 11, 31, 21)), "liar has 2 paths from host(0,0) to host(3,1)"),
     ("switches", nothing, by_path(()), "the path from host(0,0) to host(3,1) does not lead there"),
@@ -431,6 +464,7 @@ LIARS: list[tuple[str, Forge, Change, str]] = [
     ("switches", nothing, by_path((1, 10, 27, 21)), "the path from host(0,0) to host(3,1) does not lead there"),
     ("switches", nothing, by_path((0, 10, 27, 20)), "the path from host(0,0) to host(3,1) does not lead there"),
     ("switches", nothing, by_path((0, 10, 31, 21)), "the path from host(0,0) to host(3,1) has a gap"),
+    ("switches", nothing, by_path((0, 10, 0, 21)), "the path from host(0,0) to host(3,1) has a gap"),
     ("cables", nothing, by_path((0, 10, 27, 21)), "packets are not forwarded by their destination alone"),
 ]
 

@@ -341,6 +341,17 @@ def test_a_permutation_is_no_witness_where_terminals_have_rates(tmp_path: Path) 
         assert "traffic matrix" in failed["form"]
 
 
+def test_a_permutation_may_send_too_much_by_another_way(tmp_path: Path) -> None:
+    """Node 0 of a line may send half a packet; the worst load, of 2, is that of packets to it."""
+    line = obliv.line(4).with_rates(["1/2", 1, 1, 1], [1] * 4)
+    content = json.loads(json.dumps(obliv.worst_case(obliv.DOR(line), certificate=True).to_dict()))
+    assert (content["channel_load"]["exact"], content["channel"]["tail"], content["channel"]["head"]) == ("2", 2, 1)
+    del content["traffic"]
+    permuted([3, 2, 1, 0])(content)
+    (said,) = reasons(content, tmp_path / "claim.json", topology=line)
+    assert "the witness must be a traffic matrix" in said
+
+
 def test_time_that_runs_out_proves_nothing(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:5x5")), certificate=True)
     report = obliv.verify(result, budget=0)
@@ -683,6 +694,12 @@ ALONE: list[tuple[tuple[str, str], Any, str]] = [
     ),
     (TREE, change("lower_bound", to=exact(Fraction(3, 2))), "the lower bound is not that of the topology"),
     (TREE, change("lower_bound_source", to="mine"), "the lower bound has another source"),
+    # All else of these holds: node 0 sends to node 1 over channel 0.
+    (TORUS, change("certificate", "generators", to=lambda maps: [*maps, [0] * 9]), "a generator is not a permutation"),
+    (TORUS, permuted([1, 1, *range(2, 9)]), "the permutation is invalid"),
+    (TORUS, witness([0, 1, "1"], [-1, 0, "0"]), "a row of the traffic is out of range"),
+    (TORUS, witness([0, 1, "1"], [0, 0, "1"]), "the traffic exceeds what a terminal may send or receive"),
+    (TORUS, witness([0, 1, "1"], [1, 1, "1"]), "the traffic exceeds what a terminal may send or receive"),
 ]
 
 

@@ -63,6 +63,7 @@ class _Text:
             [int(value * self.scale) for value in values] for values in (speeds, injection, ejection)
         )
         self.rows: dict[str, int] = {}
+        self.listed: list[str] = []  # the same rows, by their numbers
         self.unit = 0
         self.flow: list[list[tuple[int, int]]] = [[] for _ in speeds]  # of each channel, sources with their rows
         self.lost: dict[int, int] = {}
@@ -70,15 +71,40 @@ class _Text:
 
     def row(self, runs: str) -> int:
         """Return the number of a row."""
-        return self.rows.setdefault(runs, len(self.rows))
+        if runs not in self.rows:
+            self.rows[runs] = len(self.listed)
+            self.listed.append(runs)
+        return self.rows[runs]
+
+    def runs(self, row: int) -> list[tuple[int, int, int]]:
+        """Return the runs of a row."""
+        return list(obliv_check.runs([*map(int, self.listed[row].split())]))
+
+    def dense(self, row: int) -> list[int]:
+        """Return the values of a row at all terminals."""
+        return obliv_check.dense([*map(int, self.listed[row].split())], len(self.injection))
 
     def say(self, *words: Any) -> None:
-        """Add a line to the statements."""
-        self.statements.append(" ".join(str(word) for word in words if word != ""))
+        """Add a line to the statements; a fraction is two numbers."""
+        texts = (f"{word.numerator} {word.denominator}" if isinstance(word, Fraction) else str(word) for word in words)
+        self.statements.append(" ".join(filter(None, texts)))
 
     def matrix(self, dense: Any) -> str:
         """Return a matrix whose values are given for all sources and places."""
         return _matrix((i, self.row(text)) for i, text in enumerate(map(_runs, dense)) if text)
+
+    def amounts(self, rows: Iterable[tuple[int, int, Any]], scale: int, places: int) -> str:
+        """Return amounts of sources at places, over a scale, as a matrix."""
+        by_source: dict[int, list[int]] = {}
+        for s, place, amount in rows:
+            by_source.setdefault(s, [0] * places)[place] += int(amount * scale * self.scale)
+        return self.matrix(by_source.get(s, []) for s in range(len(self.injection)))
+
+    def traffic(self, rows: Iterable[tuple[int, int, Any]], scale: int) -> None:
+        """Add a traffic over a scale; pairs that are lost send nothing."""
+        lost = {i: self.dense(row) for i, row in self.lost.items()}
+        served = [(s, d, amount) for s, d, amount in rows if s not in lost or not lost[s][d]]
+        self.say("traffic", self.amounts(served, scale, len(self.injection)))
 
     def lines(self) -> Iterator[str]:
         """Yield all lines."""
@@ -164,8 +190,6 @@ def _by_channel(flow: Flow, unit: int, terminal: Array) -> Iterator[tuple[int, s
     whole = flow.whole[flow.destination]
     small = flow.amount.dtype != object and max(map(int, flow.amount), default=0) * unit < 2**62
     value = (flow.amount if small else flow.amount.astype(object)) * unit
-    if (value % whole).any():
-        raise InputError(f"a load is not an integer over the denominator {unit}")
     place = terminal[flow.destination]
     order = np.lexsort((place, flow.channel))
     channel, place, value = flow.channel[order], place[order], (value // whole)[order]
@@ -195,13 +219,13 @@ def _write_worst(text: _Text, claim: Claim, routing: Routing, left: _Left | None
     inverses = {k: _inverse(np.array(g), topology) for k, g in enumerate(claim.generators) if left is None}
     maps = {k: inverse for k, inverse in inverses.items() if inverse is not None}
     number = {k: place for place, k in enumerate(maps)}
-    flows, listed = find(routing, LinkFlows), list(text.rows)
+    flows = find(routing, LinkFlows)
     bounds: list[tuple[int, ...]] = [(0,)] * len(text.flow)
     for here, (c, entry) in enumerate(zip(channel.tolist(), claim.channels, strict=True)):
         word: list[int] = []
         price: Any = np.zeros(len(text.ejection), object)
         if entry == "simple":
-            price = _simple_prices(text, listed, c, limit)
+            price = _simple_prices(text, c, limit)
         elif isinstance(entry, dict) and flows is not None:
             price[terminal] = times * threshold_prices(flows.over(here), entry["threshold"])
         elif left is None and all(step in number for step in entry[1]):
@@ -209,7 +233,7 @@ def _write_worst(text: _Text, claim: Claim, routing: Routing, left: _Left | None
         else:  # of a part of the network, or along a word that leads over nodes that are not terminals
             price[terminal] = times * Prices(claim, topology, [here], object).of(here)
         bounds[c] = (prices.setdefault(_runs(price), len(prices)), *word)
-    text.say("most", limit.numerator, limit.denominator)
+    text.say("most", limit)
     for runs in prices:
         text.say("price", runs)
     for inverse in maps.values():
@@ -217,8 +241,8 @@ def _write_worst(text: _Text, claim: Claim, routing: Routing, left: _Left | None
     for bound in bounds:
         text.say("bound", *bound)
     scale = lcm(*(amount.denominator for _, _, amount in claim.witness))
-    text.say("attains", limit.numerator, limit.denominator, channel[claim.channel["id"]], scale)
-    text.say("traffic", _traffic(text, ((terminal[s], terminal[d], x) for s, d, x in claim.witness), scale))
+    text.say("attains", limit, channel[claim.channel["id"]], scale)
+    text.traffic(((int(terminal[s]), int(terminal[d]), amount) for s, d, amount in claim.witness), scale)
 
 
 def _inverse(generator: Array, topology: Topology) -> list[int] | None:
@@ -227,32 +251,15 @@ def _inverse(generator: Array, topology: Topology) -> list[int] | None:
     return None if (image < 0).any() else [int(i) for i in np.argsort(image)]
 
 
-def _entries(text: _Text, listed: Sequence[str], c: int) -> Iterator[tuple[int, Iterator[tuple[int, int, int]]]]:
-    """Yield the sources of a channel and the runs of their rows."""
-    for source, row in text.flow[c]:
-        yield source, obliv_check.runs(_numbers(listed[row]))
-
-
-def _simple_prices(text: _Text, listed: Sequence[str], c: int, limit: Fraction) -> Array:
+def _simple_prices(text: _Text, c: int, limit: Fraction) -> Array:
     """Return what proves a channel simply: no prices, or the largest loads of all destinations."""
     prices: Array = np.zeros(len(text.ejection), object)
-    most = sum(text.injection[i] * max(value for _, _, value in runs) for i, runs in _entries(text, listed, c))
-    for _, runs in _entries(text, listed, c) if most > limit * text.bandwidth[c] * text.unit else ():
+    entries = [(i, text.runs(row)) for i, row in text.flow[c]]
+    most = sum(text.injection[i] * max(value for _, _, value in runs) for i, runs in entries)
+    for _, runs in entries if most > limit * text.bandwidth[c] * text.unit else ():
         for first, count, value in runs:
             prices[first : first + count] = np.maximum(prices[first : first + count], value)
     return prices
-
-
-def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int) -> str:
-    """Return a traffic over a scale, as a matrix; pairs that are lost send nothing."""
-    listed, size = list(text.rows), len(text.injection)
-    by_source: dict[int, list[int]] = {}
-    for s, d, amount in rows:
-        by_source.setdefault(int(s), [0] * size)[d] += int(amount * scale * text.scale)
-    for s in by_source.keys() & text.lost.keys():
-        cut = obliv_check.dense(_numbers(listed[text.lost[s]]), size)
-        by_source[s] = [0 if lost else amount for amount, lost in zip(by_source[s], cut, strict=True)]
-    return text.matrix(by_source.get(s, []) for s in range(size))
 
 
 def _close_worst(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
@@ -291,14 +298,11 @@ def _write_least(
     for c, source in enumerate(carried.source.tolist()):
         image, table = np.argsort(carried.there[c]), tables[source]
         np.add.at(lengths, (image[table[:, 0]], image[table[:, 1]], c), table[:, 2])
-    spent = [
-        [Fraction(int(amount), rate) for amount, rate in zip(lengths.sum(axis=axis)[:, c].tolist(), rates, strict=True)]
-        for c in range(channels)
-        for axis, rates in ((1, text.injection), (0, text.ejection))
-    ]
-    weights = [max(max(spent[2 * c]), max(spent[2 * c + 1])) for c in range(channels)]
+    spent = np.concatenate([lengths.sum(axis=1), lengths.sum(axis=0)]).T.tolist()  # of each channel, by all terminals
+    rates = [*text.injection, *text.ejection]
+    weights = [max(map(Fraction, amounts, rates)) for amounts in spent]
     factor = lcm(*(weight.denominator for weight in weights))
-    text.say("least", bound.numerator, bound.denominator)
+    text.say("least", Fraction(bound))
     for c, weight in enumerate(weights):
         if weight:
             matrix = lengths[:, :, c].astype(object) * factor
@@ -352,17 +356,16 @@ def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Rout
         over = Fraction(paid, text.bandwidth[c]) / upper
         scales.append(over.numerator or 1)
         rows.append(length * over.denominator)
-    text.say("ratio", upper.numerator, upper.denominator)
+    text.say("ratio", upper)
     lengths = Lengths(topology, np.array(rows))
     users = [dict(pairs) for pairs in text.flow]
     distances: list[list[tuple[int, int]]] = [[] for _ in rows]
-    listed = list(text.rows)
     for i, node in enumerate(topology.terminals.tolist()):
         check_time()
         own = lengths.distances(node)
         for c in range(topology.channels):
             if i in users[c]:
-                used = obliv_check.dense(_numbers(listed[users[c][i]]), len(topology.terminals))
+                used = text.dense(users[c][i])
                 most = max([int(own[c][topology.terminals[j]]) for j, w in enumerate(used) if w and j != i], default=0)
                 if most:
                     distances[c].append((i, text.row(_runs(np.minimum(own[c], most)))))
@@ -386,15 +389,15 @@ def _close_ratio_on_trees(text: _Text, claim: Claim, routing: Routing, check_tim
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     number = {end: c for c, end in enumerate(ends)}
     opposite = [number[head, tail] for tail, head in ends]
-    ratio, listed = claim.channel_load, list(text.rows)
-    text.say("ratio", ratio.numerator, ratio.denominator)
+    ratio = claim.channel_load
+    text.say("ratio", ratio)
     for c, entry in enumerate(claim.channels):
         check_time()
-        received = (_simple_prices(text, listed, c, ratio) if entry == "simple" else prices.of(c)).tolist()
+        received = (_simple_prices(text, c, ratio) if entry == "simple" else prices.of(c)).tolist()
         taken = {terminals[j]: int(price) for j, price in enumerate(received) if price}
         length = {down[node]: price for node, price in taken.items()}
         distances, known = [], dict[tuple[int, int], int]()
-        for i, runs in _entries(text, listed, c):
+        for i, runs in ((i, text.runs(row)) for i, row in text.flow[c]):
             node = terminals[i]
             sent = max(0, *(value - min(received[first : first + count]) for first, count, value in runs))
             if sent:
@@ -427,31 +430,18 @@ def _splits(tree: Any, host: int, height: int) -> list[list[int]]:
     return levels
 
 
-def _numbers(runs: str) -> tuple[int, ...]:
-    return tuple(map(int, runs.split()))
-
-
 def _write_ratio_attained(
     text: _Text, c: int, rows: Iterable[tuple[int, int, Fraction]], carrier: Sequence[tuple[int, int, Fraction]]
 ) -> None:
     """Add a traffic, the flow of each source that carries it, and the load that it puts on a channel."""
     rows = [(s, d, Fraction(amount)) for s, d, amount in rows if s != d]
     scale = lcm(*(amount.denominator for _, _, amount in (*rows, *carrier)))
-    listed, load = list(text.rows), Fraction(0)
-    used = {i: obliv_check.dense(_numbers(listed[row]), len(text.injection)) for i, row in text.flow[c]}
+    load, used = Fraction(0), {i: text.dense(row) for i, row in text.flow[c]}
     for s, d, amount in rows:
         load += amount * used[s][d] * text.scale / (text.unit * text.bandwidth[c]) if s in used else 0
-    text.say("ratio-attained", load.numerator, load.denominator, c, scale)
-    text.say("traffic", _traffic(text, rows, scale))
-    text.say("carrier", _carrier(text, carrier, scale))
-
-
-def _carrier(text: _Text, rows: Iterable[tuple[int, int, Any]], scale: int) -> str:
-    """Return flows of sources over channels as a matrix, over a scale."""
-    by_source: dict[int, list[int]] = {}
-    for s, c, amount in rows:
-        by_source.setdefault(s, [0] * len(text.flow))[c] += int(amount * scale * text.scale)
-    return text.matrix(by_source.get(s, []) for s in range(len(text.injection)))
+    text.say("ratio-attained", load, c, scale)
+    text.traffic(rows, scale)
+    text.say("carrier", text.amounts(carrier, scale, len(text.flow)))
 
 
 # Bounds of a network: capacity, adaptive and oblivious worst case, bisection
@@ -462,10 +452,7 @@ def _close_bounds(text: _Text, content: dict[str, Any], topology: Topology, chec
     n = len(topology.terminals)
     inner = certificate.get("oblivious")
     if isinstance(inner, dict) and inner.get("kind") == "worst":
-        claim = read_claim(inner)
-        routing = routing_of(claim.routing, topology)
-        _write_flows(text, routing, claim.denominator, check_time)
-        _write_worst(text, claim, routing)
+        _close_worst(text, inner, routing_of(read_claim(inner).routing, topology), check_time)
     elif isinstance(inner, dict):
         _close_design(text, inner, topology, check_time)
     paths = None
@@ -473,17 +460,12 @@ def _close_bounds(text: _Text, content: dict[str, Any], topology: Topology, chec
         lower, upper = map(Fraction, bounds_of(claimed.capacity))
         paths = Listed(topology, "capacity", paths_of(certificate["capacity_paths"], topology))
         whole = paths.listed.whole
-        flows_of, carrier = source_flows(paths, whole, check_time), []
-        for s in range(n):
-            flow = flows_of(s)
-            shares = zip(
-                flow.channel.tolist(), flow.amount.tolist(), flow.whole[flow.destination].tolist(), strict=True
-            )
-            carrier += [(s, c, Fraction(amount, of * n)) for c, amount, of in shares]
+        flows_of = source_flows(paths, whole, check_time)
+        carrier = [(s, c, load / n) for s in range(n) for _, c, load in flows_of(s).loads()]
         everyone = [(s, d, Fraction(1, n)) for s in range(n) for d in range(n)]
-        text.say("carried", upper.numerator, upper.denominator, whole * n)
-        text.say("traffic", _traffic(text, everyone, whole * n))
-        text.say("carrier", _carrier(text, carrier, whole * n))
+        text.say("carried", upper, whole * n)
+        text.traffic(everyone, whole * n)
+        text.say("carrier", text.amounts(carrier, whole * n, len(text.flow)))
         _write_blocked(text, lower, everyone, n, lengths_of(certificate["capacity_lengths"], topology, "lengths"))
         if claimed.oblivious is not None and inner is None:
             _write_two_phases(text, paths, 2 * upper, check_time)
@@ -507,8 +489,8 @@ def _write_blocked(
 ) -> None:
     """Add the bound that lengths prove for every routing of a traffic."""
     terminals = text.topology.terminals.tolist()
-    text.say("blocked", bound.numerator, bound.denominator, scale)
-    text.say("traffic", _traffic(text, rows, scale))
+    text.say("blocked", bound, scale)
+    text.traffic(rows, scale)
     text.say("lengths", 1, _runs(lengths))
     text.say("distance", text.matrix(distances_from(text.topology, lengths, node) for node in terminals))
 
@@ -529,7 +511,7 @@ def _write_two_phases(text: _Text, paths: Listed, bound: Fraction, check_time: C
     text.unit = n * whole
     for c in range(channels):
         text.flow[c] = [(i, text.row(_runs(sent[c, i] + received[c]))) for i in range(n)]
-    text.say("most", bound.numerator, bound.denominator)
+    text.say("most", bound)
     for c in range(channels):
         text.say("price", _runs(received[c]))
     for c in range(channels):
@@ -600,7 +582,8 @@ def close(
     lines = (f"{line}\n".encode("ascii") for line in text.lines())
     with TemporaryDirectory() as folder:  # what is at the path already stays there until the new claim is proved
         draft = Path(folder, "claim.txt.gz" if str(path).endswith(".gz") else "claim.txt")
-        write_pieces(draft, _compressed(lines) if draft.suffix == ".gz" else lines)
+        with gzip.GzipFile(draft, "wb", 6, mtime=0) if draft.suffix == ".gz" else draft.open("wb") as stream:
+            stream.writelines(lines)
         try:
             said = list(obliv_check.check(str(draft), 2**40))
         except (obliv_check.NotProved, obliv_check.Malformed) as error:
@@ -644,13 +627,6 @@ def check_closed(path: Path) -> Verification:
         checks=tuple(checks),
         believed=believed,
     )
-
-
-def _compressed(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Return a gzip file, the same bytes whenever it is written."""
-    packer = zlib.compressobj(wbits=31)
-    yield from map(packer.compress, lines)
-    yield packer.flush()
 
 
 _WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {

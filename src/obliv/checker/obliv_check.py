@@ -2,13 +2,11 @@
 """Check a closed claim about routing in a network: python3 obliv_check.py CLAIM.txt (or CLAIM.txt.gz).
 
 A closed claim is a text file. It holds a network, the flows of a routing on its channels, statements about them, and
-numbers that prove each statement. This program reads the file and checks every statement in whole numbers. It needs
-Python 3.8 or later and nothing else. It knows no topology and no routing by name, it searches for nothing, and it does
-not matter who found the numbers or how: what they prove, they prove.
+numbers that prove each statement. This program checks them in whole numbers. It needs Python 3.8 or later and nothing
+else. It knows no topology and no routing by name, it searches for nothing, and it does not matter who found the numbers
+or how: what they prove, they prove. The format is on the page "Closed claims" of obliv's documentation.
 
-It is meant to be read from top to bottom: step functions, the file, the flows, then each statement with the reason why
-its numbers prove it. The format is on the page "Closed claims" of obliv's documentation.
-
+Read it from top to bottom: step functions, the file, the flows, then each statement with the reason why it is proved.
 Exit status: 0 everything is proved, 1 a statement is not proved, 2 the file is malformed or cannot be read.
 """
 
@@ -17,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
-import heapq
 import re
 import sys
 import zlib
@@ -25,8 +22,8 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from fractions import Fraction
 from itertools import accumulate
-from math import gcd
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,7 +51,7 @@ class NotProved(Exception):  # noqa: N818
 
 def runs(function: Sequence[int]) -> Iterator[tuple[int, int, int]]:
     """Return the runs (first, count, value) of a step function."""
-    return zip(function[0::3], function[1::3], function[2::3])
+    return zip(*[iter(function)] * 3)
 
 
 def dense(function: Sequence[int], size: int) -> list[int]:
@@ -70,44 +67,28 @@ def total(function: Sequence[int]) -> int:
     return sum(count * value for _, count, value in runs(function))
 
 
-def add(differences: dict[int, int], function: Sequence[int], times: int) -> None:
+def add(differences: Any, function: Sequence[int], times: int) -> None:
     """Add a multiple of a step function to a sum, which is kept as the differences from each place to the next."""
     for first, count, value in runs(function):
-        differences[first] += times * value
-        differences[first + count] -= times * value
+        amount = times * value
+        differences[first] += amount
+        differences[first + count] -= amount
 
 
 def pieces(functions: Sequence[Sequence[int]], size: int) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield (first, end, values) for the stretches of 0, ..., size - 1 on which several step functions are constant.
-
-    The list with the value of each function is the same object each time.
-    """
-    values, start = [0] * len(functions), 0
-    waiting = [(function[0], which, 0) for which, function in enumerate(functions) if len(function)]
-    heapq.heapify(waiting)
-    while waiting:
-        place, which, k = waiting[0]  # the next change: at this place, number k of a function is reached
+    """Yield (first, end, values of all, always one list) for the stretches on which several functions are constant."""
+    many = len(functions)
+    values, passed, start = [0] * many, [0] * many, 0  # what each has, how many of its ends of runs are passed
+    ends = [p * many + k for k, f in enumerate(functions) for a, n, _ in runs(f) for p in (a, a + n)]
+    for place, k in (divmod(end, many) for end in sorted(ends)):
         if place > start:
             yield start, place, values
             start = place
-        function = functions[which]
-        if k % 3 == 1:  # a run ends; if the next one begins here, it does so at once
-            values[which], k = 0, k + 2
-            if k == len(function):
-                heapq.heappop(waiting)
-                continue
-            if function[k] > place:
-                heapq.heapreplace(waiting, (function[k], which, k))
-                continue
-        values[which] = function[k + 2]
-        heapq.heapreplace(waiting, (place + function[k + 1], which, k + 1))
+        run, inside = divmod(passed[k], 2)
+        values[k] = 0 if inside else functions[k][3 * run + 2]
+        passed[k] += 1
     if start < size:
         yield start, size, values
-
-
-def product(one: Sequence[int], other: Sequence[int], size: int) -> int:
-    """Return the sum of the products of two step functions, place by place."""
-    return sum((end - first) * a * b for first, end, (a, b) in pieces((one, other), size))
 
 
 # THE FILE. A line is a word, then natural numbers. What lines and statements consist of is said once, here: the numbers
@@ -119,19 +100,20 @@ LINES = {
     "terminal": "NODE INJECTION EJECTION",
     "row": "anything",
     "unit": "D",
-    "flow": "terminals terminals",
-    "lost": "terminals terminals",
+    "flow lost traffic": "terminals terminals",
     "price": "terminals",
-    "traffic": "terminals terminals",
-    "carrier": "terminals channels",
     "lengths": "M channels",
-    "distance": "terminals nodes",
+    "carrier allowed": "terminals channels",
+    "distance potential": "terminals nodes",
     "adversary": "CHANNEL WEIGHT terminals terminals",
-    "allowed": "terminals channels",
-    "potential": "terminals nodes",
     "side": "nodes",
     "removed": "channels",
     "changed": "CHANNEL terminals terminals",
+}
+FORMS = {
+    word: ([name for name in form.split() if name.isupper()], [name for name in form.split() if name.islower()])
+    for words, form in LINES.items()
+    for word in words.split()
 }
 #: The numbers in the line of a statement, and the lines that follow, each with how many times it comes.
 STATEMENTS = {
@@ -147,8 +129,11 @@ STATEMENTS = {
 }
 ABOUT_FLOWS = ("most", "attains", "ratio", "ratio-attained", "failure")
 POSITIVE = ("BANDWIDTH", "D", "Q", "T", "M", "WEIGHT")
-BELOW = {"TAIL": "nodes", "HEAD": "nodes", "NODE": "nodes", "CHANNEL": "channels"}
+BELOW = {"TAIL": "nodes", "HEAD": "nodes", "NODE": "nodes", "CHANNEL": "channels", "TERMINAL": "terminals"}
+BELOW.update({"PRICE": "price", "MAP": "map"})  # of the lines bound: how many prices and maps come before them
 NOTHING: Sequence[int] = array("q")
+WORD = re.compile(rb"[a-z-]{1,20}")
+LEADING_ZERO = re.compile(rb" 0[0-9]")
 
 
 class Reader:
@@ -177,33 +162,26 @@ class Reader:
         if not text.endswith(b"\n") and text != b"end":
             raise self.malformed("the file is cut off: it does not end with the line  end", 1)
         word, blank, self.text = text.rstrip(b"\n").partition(b" ")
-        if not re.fullmatch(rb"[a-z-]{1,20}", word) or (blank and not self.text):
+        if not WORD.fullmatch(word) or (blank and not self.text):
             raise self.malformed("a line is a word of small letters, then numbers with one blank before each", 1)
         self.word = word.decode("ascii")
 
     def numbers(self) -> Any:
-        """Return the numbers of the next line, and go on. They are split in parts, which takes little memory."""
-        text, start = self.text, 0
-        values: Any = array("q")
-        if text.translate(None, b"0123456789 ") or re.search(rb"\A | 0[0-9]|\A0[0-9]|  | \Z", text):
-            raise self.malformed("numbers have digits only, no leading 0, and one blank before each", 1)
-        while start < len(text):
-            end = text.find(b" ", start + 2**16)
-            part = text[start : end if end >= 0 else len(text)].split()
-            if len(text) > MOST_DIGITS and max(map(len, part)) > MOST_DIGITS:
-                raise self.malformed(f"a number has more than {MOST_DIGITS:,} digits", 1)
-            try:
-                values.extend(array("q", map(int, part)) if isinstance(values, array) else map(int, part))
-            except OverflowError:  # a number that needs more than 64 bits: a list holds it
-                values = [*values, *map(int, part)]
-            start = end if end >= 0 else len(text)
+        """Return the numbers of the next line, and go on."""
+        text, parts = b" " + self.text, self.text.split()
+        alien = text.translate(None, b"0123456789 ") or b"  " in text or (parts and text.endswith(b" "))
+        if alien or LEADING_ZERO.search(text) or (len(text) > MOST_DIGITS and max(map(len, parts)) > MOST_DIGITS):
+            raise self.malformed(f"a number has up to {MOST_DIGITS:,} digits, no leading 0, and one blank before it", 1)
         self.advance()
-        return values
+        try:
+            return array("q", map(int, parts))
+        except OverflowError:  # a number needs more than 64 bits: a list holds it
+            return list(map(int, parts))
 
     def fields(self, values: Sequence[int], names: Sequence[str]) -> dict[str, int]:
         """Return numbers by their names; they must be in their ranges."""
         if len(values) != len(names):
-            raise self.malformed(f"{len(values)} numbers where there should be {len(names)}: {' '.join(names)}")
+            raise self.malformed(f"{len(values)} numbers where there should be {len(names)}: {' '.join(names[:9])}")
         for name, value in zip(names, values):
             if name in POSITIVE and value < 1:
                 raise self.malformed(f"{name} must be at least 1")
@@ -212,18 +190,22 @@ class Reader:
         return dict(zip(names, values))
 
     def read(self, word: str) -> Any:
-        """Return what the next line, which must begin with a word, has: fields, a step function, or both in a tuple."""
+        """Return what the next line has: fields, a step function, or both; of two words with a comma, the next two."""
+        if "," in word:
+            return tuple(map(self.read, word.split(",")))
         if self.word != word:
             raise self.malformed(f"expected a line  {word},  found  {self.word}", 1)
         values = self.numbers()
         if word in ("map", "bound"):
+            to = ["TERMINAL"] * self.sizes["terminals"] if word == "map" else ["PRICE", *["MAP"] * (len(values) - 1)]
+            self.fields(values, to)
             return values
-        names = [name for name in LINES[word].split() if name.isupper()]
-        sizes = [self.sizes[name] for name in LINES[word].split() if name.islower()]
-        fields = self.fields(values[: len(names)] if sizes else values, names)
-        if not sizes:
+        names, places = FORMS[word]
+        fields = self.fields(values[: len(names)] if places else values, names) if names else {}
+        if not places:
             return tuple(fields.values())
-        function: Any = values[len(names) :] or NOTHING
+        sizes = [self.sizes[name] for name in places]
+        function: Any = (values[len(names) :] if names else values) or NOTHING
         end = 0
         for first, count, _ in runs(function):
             if first < end or not count:
@@ -244,14 +226,6 @@ class Reader:
             return list(iter(lambda: self.read(word) if self.word == word else None, None))
         count = int(times.lstrip("?")) if times.lstrip("?").isdigit() else self.sizes[times.lstrip("?")]
         return [] if times[0] == "?" and self.word != word else [self.read(word) for _ in range(count)]
-
-
-def by_node(nodes: Sequence[int]) -> dict[int, list[int]]:
-    """Return what there is at each node, or leaves or enters it."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for number, node in enumerate(nodes):
-        found[node].append(number)
-    return found
 
 
 class Network:
@@ -279,7 +253,11 @@ class Network:
         self.unit: int = reader.read("unit")[0] if reader.word == "unit" else 0
         self.flows: list[Sequence[int]] = reader.several("flow", "channels") if self.unit else []  # by channel
         self.lost: Sequence[int] = (reader.several("lost", "?1") or [NOTHING])[0]  # pairs that have no flow
-        self.at, self.out, self.into = map(by_node, (self.place, self.tail, self.head))
+        self.at: dict[int, list[int]] = defaultdict(list)  # what there is at each node, what leaves and what enters it
+        self.out, self.into = copy(self.at), copy(self.at)
+        for found, nodes in ((self.at, self.place), (self.out, self.tail), (self.into, self.head)):
+            for number, node in enumerate(nodes):
+                found[node].append(number)
         self.known_rises: dict[int, list[tuple[int, int]]] = {}
 
 
@@ -290,25 +268,17 @@ def read_statement(reader: Reader, network: Network) -> SimpleNamespace:
         raise reader.malformed(f"{word} is not a statement, or it is about flows and there are none", 1)
     names, *parts = STATEMENTS[word]
     claim = SimpleNamespace(word=word, line=reader.line + 1, **reader.fields(reader.numbers(), names.split()))
+    claim.times = f"{Fraction(claim.P, claim.Q)} times its bandwidth" if "P" in names else ""
     for words, times in map(str.split, parts):
-        if "," in words:  # two lines in turn
-            turns = range(reader.sizes[times])
-            claim.pairs = [tuple(reader.read(each) for each in words.split(",")) for _ in turns]
-            continue
-        before, lines = reader.line, reader.several(words, times)
-        setattr(claim, words, lines[0] if times == "1" else lines)
-        for k, line in enumerate(lines):
-            if words == "map" and (len(line) != network.terminals or max(line, default=-1) >= network.terminals):
-                raise Malformed(f"line {before + k + 1}: a map has a terminal for each terminal")
-            known = words != "bound" or (len(line) and line[0] < len(claim.price))
-            if not known or (words == "bound" and max(line[1:], default=-1) >= len(claim.map)):
-                raise Malformed(f"line {before + k + 1}: a bound names a price, then maps, of this statement")
-            if words in ("adversary", "changed") and k and line[0] <= lines[k - 1][0]:
-                raise Malformed(f"line {before + k + 1}: channels must ascend")
+        lines = reader.several(words, times)
+        reader.sizes[words] = len(lines)
+        setattr(claim, words.partition(",")[0], lines[0] if times == "1" else lines)
+        channels = [line[0] for line in lines if words in ("adversary", "changed")]
+        if channels != sorted(set(channels)):
+            raise reader.malformed("channels must ascend")
     if word == "failure":
-        claim.statements = []
-        while reader.word in ("most", "attains"):
-            claim.statements.append(read_statement(reader, network))
+        inside = iter(lambda: read_statement(reader, network) if reader.word in ("most", "attains") else None, None)
+        claim.statements = list(inside)
         if not claim.statements:
             raise reader.malformed("a failure is followed by statements  most  or  attains", 1)
     return claim
@@ -324,36 +294,37 @@ def require_unit_flows(network: Network, nodes: Iterable[int]) -> None:
     is there, -D if j is, and 0 elsewhere; a lost pair has no flow at all. All destinations j are compared at once, for
     each stretch of sources i that have the same rows on all channels of the node.
     """
-    n = network.terminals
+    n, rows = network.terminals, network.rows
+    balance, zero = [0] * (n + 1), [0] * (n + 1)  # the balance of one node and source is all 0 again for the next one
     for node in nodes:
         out, into, at = network.out.get(node, []), network.into.get(node, []), network.at.get(node, [])
         sends = [number for i in at for number in (i, 1, 1)]
         functions = [*(network.flows[c] for c in out + into), network.lost, sends]
         for first, _, (*numbers, lost, here) in pieces(functions, n):
-            balance: dict[int, int] = defaultdict(int)
-            for k, number in enumerate(numbers):
-                if number:
-                    add(balance, network.rows[number], 1 if k < len(out) else -1)
-            cut = dense(network.rows[lost], n) if lost else ()
+            for number, sign in zip(numbers, [1] * len(out) + [-1] * len(into)):
+                add(balance, rows[number], sign)
+            cut = dense(rows[lost], n) if lost else ()
             if here:
                 add(balance, (0, n, network.unit), -1)
                 for j in range(n) if cut else ():
                     add(balance, (j, 1, network.unit), 1 if cut[j] else 0)
             for j in at:
                 add(balance, (j, 1, network.unit), 0 if cut and cut[j] else 1)
-            if any(balance.values()):
-                j = min(place for place, value in balance.items() if value)
-                raise NotProved(f"from terminal {first} to terminal {j}, the flow is not a unit flow at node {node}")
+            if balance != zero:
+                j = next(place for place, value in enumerate(balance) if value)
+                raise NotProved(f"the flows: from terminal {first} to terminal {j}, no unit flow at node {node}")
     for c, flow in enumerate(network.flows) if len(network.lost) else ():
         if meet(network, flow, network.lost):
-            raise NotProved(f"a lost pair has a flow over channel {c}")
+            raise NotProved(f"the flows: a lost pair has a flow over channel {c}")
 
 
 def meet(network: Network, one: Sequence[int], other: Sequence[int]) -> int:
     """Return the sum of the products of two matrices, pair by pair."""
-    n, rows = network.terminals, network.rows
-    both = ((end - first, a, b) for first, end, (a, b) in pieces((one, other), n) if a and b)
-    return sum(width * product(rows[a], rows[b], n) for width, a, b in both)
+    n, rows, met = network.terminals, network.rows, 0
+    for first, end, (a, b) in pieces((one, other), n):
+        if a and b:
+            met += (end - first) * sum((till - at) * x * y for at, till, (x, y) in pieces((rows[a], rows[b]), n))
+    return met
 
 
 def require_admissible(network: Network, traffic: Sequence[int], scale: int) -> None:
@@ -379,8 +350,7 @@ def prove_most(network: Network, claim: SimpleNamespace) -> str:
 
     For each channel, terminal j has a price v(j) >= 0. What terminal i sends over the channel exceeds the price by at
     most u(i) = max(0, max_j (w(i, j) - v(j))). So traffic x puts at most sum_ij x(i, j) (u(i) + v(j)) on the channel,
-    which is at most sum_i u(i) injection(i) + sum_j v(j) ejection(j). Any prices will do; a map only saves writing
-    the same ones again for other terminals.
+    which is at most sum_i u(i) injection(i) + sum_j v(j) ejection(j). Any prices will do; maps save writing them again.
     """
     sent, bound, price, paid = [0, *accumulate(network.injection)], None, [0], 0
     for c, flow in enumerate(network.flows):
@@ -394,26 +364,32 @@ def prove_most(network: Network, claim: SimpleNamespace) -> str:
         for first, count, number in runs(flow):
             if number not in beyond:
                 row = runs(network.rows[number])
-                beyond[number] = max([0, *(value - min(price[j : j + width]) for j, width, value in row)])
+                over = [x - (price[j] if width == 1 else min(price[j : j + width])) for j, width, x in row]
+                beyond[number] = max([0, *over])
             most += (sent[first + count] - sent[first]) * beyond[number]
         if claim.Q * most > claim.P * network.bandwidth[c] * network.unit:
             raise NotProved(f"the prices of channel {c} do not prove it")
-    return f"no admissible traffic loads a channel beyond {times(claim)} its bandwidth"
+    return f"no admissible traffic loads a channel beyond {claim.times}"
 
 
 def prove_attains(network: Network, claim: SimpleNamespace) -> str:
-    """Prove that a traffic is admissible and loads a channel by exactly P/Q of its bandwidth."""
-    require_admissible(network, claim.traffic, claim.T)
-    return f"an admissible traffic {exact_load(network, claim)}"
-
-
-def exact_load(network: Network, claim: SimpleNamespace) -> str:
-    """Check the load of the channel of a statement under its traffic."""
-    c = claim.CHANNEL
+    """Prove that a traffic that is admissible, or that some routing can carry, loads a channel by exactly P/Q."""
+    c, kind = claim.CHANNEL, "an admissible traffic"
+    if claim.word == "attains":
+        require_admissible(network, claim.traffic, claim.T)
+    else:
+        for i, row in enumerate(dense(claim.traffic, network.terminals)):
+            if any(first <= i < first + count and value for first, count, value in runs(network.rows[row])):
+                raise NotProved(f"terminal {i} sends to itself, which does not count")
+        prove_carried(network, SimpleNamespace(**{**vars(claim), "P": 1, "Q": 1}))
+        kind = "a traffic that some routing carries with no channel beyond its bandwidth"
     load = meet(network, network.flows[c], claim.traffic)
     if claim.Q * load != claim.P * network.bandwidth[c] * network.unit * claim.T:
         raise NotProved(f"the traffic loads channel {c} by another amount")
-    return f"loads channel {c} ({network.tail[c]} -> {network.head[c]}) by exactly {times(claim)} its bandwidth"
+    return f"{kind} loads channel {c} ({network.tail[c]} -> {network.head[c]}) by exactly {claim.times}"
+
+
+prove_ratio_attained = prove_attains
 
 
 def rises(network: Network, number: int) -> list[tuple[int, int]]:
@@ -424,12 +400,10 @@ def rises(network: Network, number: int) -> list[tuple[int, int]]:
     """
     if number in network.known_rises:
         return network.known_rises[number]
-    row, found, height = network.rows[number], [], dense(network.rows[number], network.nodes)
-    for first, count, value in runs(row):
-        for node in range(first, first + count) if value else ():
-            for c in network.into.get(node, ()):
-                if value > height[network.tail[c]]:
-                    found.append((c, value - height[network.tail[c]]))
+    row, height = network.rows[number], dense(network.rows[number], network.nodes)
+    above = ((node, value) for first, count, value in runs(row) for node in range(first, first + count) if value)
+    rise = ((c, value - height[network.tail[c]]) for node, value in above for c in network.into.get(node, ()))
+    found = [(c, amount) for c, amount in rise if amount > 0]
     if len(found) <= len(row):
         network.known_rises[number] = found
     return found
@@ -451,23 +425,27 @@ def prove_least(network: Network, claim: SimpleNamespace) -> str:
     (i, j) pays the length m(c)(i, j) on channel c, so at least its distance, however it is routed. Added up over all
     pairs, sum_c L(c) load_c(m(c) / L(c)) >= sum_ij distance(i, j). So some channel has a load over its bandwidth of at
     least the sum of the distances over sum_c L(c) bandwidth(c). With lines `allowed`, only the channels allowed to a
-    pair count, and the statement is about routings that keep to them.
+    pair count, and the statement is about routings that keep to them; the flows of the file must do so too.
     """
     n, distance = network.terminals, 0
     for _, weight, matrix in claim.adversary:
         require_admissible(network, matrix, weight)
     channels = [c for c, _, _ in claim.adversary]
-    for start, stop, numbers in pieces([network.lost, *(matrix for _, _, matrix in claim.adversary)], n):
+    flows = network.flows if claim.allowed else []
+    for start, stop, numbers in pieces([network.lost, *(matrix for _, _, matrix in claim.adversary), *flows], n):
         for i in range(start, stop):
-            allowed = claim.allowed[i] if claim.allowed else NOTHING
-            functions = [*(network.rows[number] for number in numbers), claim.potential[i], allowed]
-            for first, end, (cut, *lengths, potential, usable) in pieces(functions, n):
+            functions = [*(network.rows[number] for number in numbers), claim.potential[i]]
+            for first, end, values in pieces([*functions, claim.allowed[i] if claim.allowed else NOTHING], n):
+                cut, *lengths, potential, usable = values
+                free = dense(network.rows[usable], network.channels) if claim.allowed else [1] * network.channels
+                for c, flow in enumerate(lengths[len(channels) :]):
+                    if flow and not free[c]:
+                        raise NotProved(f"the flow from terminal {i} to {first} uses channel {c}, which is not allowed")
                 if cut or not potential:
                     continue
                 length = dict(zip(channels, lengths))
-                free = dense(network.rows[usable], network.channels) if claim.allowed else None
                 for c, rise in rises(network, potential):
-                    if rise > length.get(c, 0) and (free is None or free[c]):
+                    if rise > length.get(c, 0) and free[c]:
                         raise NotProved(f"from terminal {i} to {first}, the potential rises too much along channel {c}")
                 height = dense(network.rows[potential], network.nodes)
                 own = height[network.place[i]]
@@ -475,8 +453,8 @@ def prove_least(network: Network, claim: SimpleNamespace) -> str:
     weights = sum(weight * network.bandwidth[c] for c, weight, _ in claim.adversary)
     if not weights or claim.Q * distance < claim.P * weights:
         raise NotProved("the distances do not prove it")
-    which = "routing that keeps to the channels allowed" if claim.allowed else "routing"
-    return f"every {which} is loaded by some admissible traffic on some channel by {times(claim)} its bandwidth or more"
+    which = f" that keeps to the channels allowed{', as this one does,' if flows else ''}" if claim.allowed else ""
+    return f"every routing{which} is loaded by some admissible traffic on some channel by {claim.times} or more"
 
 
 def prove_ratio(network: Network, claim: SimpleNamespace) -> str:
@@ -487,7 +465,7 @@ def prove_ratio(network: Network, claim: SimpleNamespace) -> str:
     pair loads c by more than its distance, that sum bounds the load of c. What a terminal sends to itself is left out.
     """
     n, unit = network.terminals, network.unit
-    for c, ((scale, function), distance) in enumerate(claim.pairs):
+    for c, ((scale, function), distance) in enumerate(claim.lengths):
         lengths = dense(function, network.channels)
         if claim.Q * spent(network, lengths, distance) > claim.P * network.bandwidth[c] * scale:
             raise NotProved(f"the lengths of channel {c} do not prove it")
@@ -499,17 +477,12 @@ def prove_ratio(network: Network, claim: SimpleNamespace) -> str:
                 for rest, j in left:  # the two that leave least: one of them is not i
                     if j != i and rest < unit * height[network.place[i]]:
                         raise NotProved(f"from terminal {i} to {j}, more than the distance is carried over channel {c}")
-    return (
-        "whatever traffic some routing, adaptive or not, carries with no channel beyond its bandwidth, "
-        f"this routing loads no channel beyond {times(claim)} its bandwidth under it"
-    )
+    all_traffic = "whatever traffic some routing, adaptive or not, carries with no channel beyond its bandwidth"
+    return f"{all_traffic}, this routing loads no channel beyond {claim.times} under it"
 
 
 def prove_carried(network: Network, claim: SimpleNamespace) -> str:
-    """Prove that some routing carries a traffic with no channel beyond P/Q of its bandwidth.
-
-    The carrier is the flow of each source: it leaves the source's node, and at every node arrives what is sent there.
-    """
+    """Prove that some routing carries a traffic with no channel beyond P/Q: flows of sources bring what these send."""
     load: dict[int, int] = defaultdict(int)
     for first, end, (number, flow) in pieces((claim.traffic, claim.carrier), network.terminals):
         balance: dict[int, int] = defaultdict(int)  # of each node: what leaves less what enters, and what is to arrive
@@ -520,26 +493,15 @@ def prove_carried(network: Network, claim: SimpleNamespace) -> str:
         for start, count, value in runs(network.rows[number]):
             for node in network.place[start : start + count]:
                 balance[node] += value
-        sent = total(network.rows[number])
+        sent, left = total(network.rows[number]), {node: value for node, value in balance.items() if value}
         for i in range(first, end):
-            balance[network.place[i]] -= sent
-            if any(balance.values()):
+            if left != ({network.place[i]: sent} if sent else {}):
                 raise NotProved(f"the carrier of terminal {i} does not bring what it sends")
-            balance[network.place[i]] += sent
         add(load, network.rows[flow], end - first)
     for c, amount in enumerate(accumulate(load[c] for c in range(network.channels))):
         if claim.Q * amount > claim.P * network.bandwidth[c] * claim.T:
             raise NotProved(f"the carrier loads channel {c} by more")
-    return f"some routing carries the traffic given with no channel beyond {times(claim)} its bandwidth"
-
-
-def prove_ratio_attained(network: Network, claim: SimpleNamespace) -> str:
-    """Prove that some routing can carry a traffic under which this one loads a channel by exactly P/Q."""
-    for i, row in enumerate(dense(claim.traffic, network.terminals)):
-        if product((i, 1, 1), network.rows[row], network.terminals):
-            raise NotProved(f"terminal {i} sends to itself, which does not count")
-    prove_carried(network, SimpleNamespace(**{**vars(claim), "P": 1, "Q": 1}))
-    return f"a traffic that some routing carries with no channel beyond its bandwidth {exact_load(network, claim)}"
+    return f"some routing carries the traffic given with no channel beyond {claim.times}"
 
 
 def prove_blocked(network: Network, claim: SimpleNamespace) -> str:
@@ -553,21 +515,18 @@ def prove_blocked(network: Network, claim: SimpleNamespace) -> str:
             paid += sum(value * max(0, to - height[node]) for node in network.place[first:end] for to in far)
     if not most or claim.Q * paid < claim.P * claim.T * most:
         raise NotProved("the distances do not prove it")
-    return (
-        f"every routing, adaptive or not, loads some channel by {times(claim)} its bandwidth or more under the traffic"
-    )
+    return f"every routing, adaptive or not, loads some channel by {claim.times} or more under the traffic"
 
 
 def prove_cut(network: Network, claim: SimpleNamespace) -> str:
     """Prove that channels of bandwidth B lead from one half of the terminals to the other."""
-    side, across = dense(claim.side, network.nodes), [0, 0]
-    for tail, head, bandwidth in zip(network.tail, network.head, network.bandwidth):
-        if bool(side[tail]) != bool(side[head]):
-            across[0 if side[tail] else 1] += bandwidth
+    side = dense(claim.side, network.nodes)
+    ends = [(bool(side[a]), bool(side[b]), speed) for a, b, speed in zip(network.tail, network.head, network.bandwidth)]
+    there, back = (sum(speed for a, b, speed in ends if a == way != b) for way in (True, False))
     inside = sum(1 for node in network.place if side[node])
-    if abs(2 * inside - network.terminals) > 1 or across[0] != claim.B:
+    if abs(2 * inside - network.terminals) > 1 or there != claim.B:
         raise NotProved(f"{inside} of {network.terminals} terminals are on one side, or the bandwidth is another")
-    return f"a cut that halves the terminals has bandwidth {across[0]} one way and {across[1]} back, in the file's unit"
+    return f"a cut that halves the terminals has bandwidth {there} one way and {back} back, in the file's unit"
 
 
 def prove_failure(network: Network, claim: SimpleNamespace) -> str:
@@ -590,17 +549,9 @@ def prove_failure(network: Network, claim: SimpleNamespace) -> str:
 def prove(network: Network, claim: SimpleNamespace) -> str:
     """Return the sentence that a statement proves; raise NotProved if its numbers do not prove it."""
     try:
-        sentence: str = globals()[f"prove_{claim.word.replace('-', '_')}"](network, claim)
-        return sentence
+        return str(globals()[f"prove_{claim.word.replace('-', '_')}"](network, claim))
     except NotProved as error:
-        text = str(error)
-        raise NotProved(text if text.startswith("line ") else f"line {claim.line}: {claim.word}: {text}") from None
-
-
-def times(claim: SimpleNamespace) -> str:
-    """Return the fraction of a statement in lowest terms."""
-    common = gcd(claim.P, claim.Q)
-    return f"{claim.P // common}{f'/{claim.Q // common}' if common < claim.Q else ''} times"
+        raise NotProved(f"line {claim.line}: {claim.word}: {error}") from None
 
 
 def check(path: str, most_bytes: int = MOST_BYTES) -> Iterator[str]:
@@ -619,14 +570,8 @@ def check(path: str, most_bytes: int = MOST_BYTES) -> Iterator[str]:
         yield f'about: "{network.about}" (not checked)'
     pairs = ""
     if network.unit:
-        try:
-            require_unit_flows(network, {*network.at, *network.out, *network.into})
-        except NotProved as error:
-            raise NotProved(f"the flows: {error}") from None
-        lost = sum(
-            count * sum(width for _, width, value in runs(network.rows[number]) if value)
-            for _, count, number in runs(network.lost)
-        )
+        require_unit_flows(network, {*network.at, *network.out, *network.into})
+        lost = sum(n * m for _, n, row in runs(network.lost) for _, m, value in runs(network.rows[row]) if value)
         pairs = f"; the flows of {network.terminals**2 - lost:,} pairs are unit flows"
     yield f"{network.nodes:,} nodes, {network.channels:,} channels, {network.terminals:,} terminals{pairs}"
     for statement in statements:
@@ -643,12 +588,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for sentence in check(given.claim, given.most_bytes):
             print(sentence, flush=True)
-    except NotProved as error:
-        print(f"not proved: {given.claim}: {error}", file=sys.stderr)
-        return 1
-    except (Malformed, OSError, MemoryError) as error:
-        print(f"malformed: {given.claim}: {str(error) or 'it does not fit in memory'}", file=sys.stderr)
-        return 2
+    except (NotProved, Malformed, OSError, MemoryError) as error:
+        what, status = ("not proved", 1) if isinstance(error, NotProved) else ("malformed", 2)
+        print(f"{what}: {given.claim}: {str(error) or 'it does not fit in memory'}", file=sys.stderr)
+        return status
     return 0
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from importlib import resources
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from obliv._util.files import write_whole
 from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean
 from obliv.cli.app import group
@@ -16,7 +18,7 @@ from obliv.cli.options import FilesOption, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, require_picture, say
 from obliv.cli.specs import Specs, one_traffic, read_topology, read_traffic
 from obliv.cli.study import StudyName
-from obliv.errors import InputError
+from obliv.errors import FileError, InputError, OblivError
 
 if TYPE_CHECKING:
     from obliv.patterns.base import Traffic
@@ -107,6 +109,9 @@ def report(
         bool,
         typer.Option("--brief", help="One page to hand on: verdict, charts and table, without networks and notes."),
     ] = False,
+    closed: Annotated[
+        bool, typer.Option("--closed", help="Beside the page, a folder with closed claims and obliv_check.py.")
+    ] = False,
 ) -> None:
     """Write studies and saved results as one web page.
 
@@ -115,6 +120,8 @@ def report(
     Example: obliv report worst.json average.json -o report.html
 
     Example: obliv report compare.json design.json --brief -o summary.html
+
+    Example: obliv report worst.json design.json --closed -o report.html
     """
     from obliv import view
     from obliv.view.report.page import require_report
@@ -125,6 +132,31 @@ def report(
         about: dict[str, Any] = {"title": title, "study": study, "networks": networks, "brief": brief, "budget": budget}
         view.write_report(inputs, output, **about, files=files or (), progress=step)
     say(f"report saved in {output}")
+    if closed:
+        _close_beside(output, inputs, files or ())
+
+
+def _close_beside(page: Path, inputs: Sequence[Path], files: Sequence[Path]) -> None:
+    """Write the closed claims of saved results into a folder beside a page, with the program that checks them."""
+    import obliv
+
+    folder = page.with_name(f"{page.stem}-claims")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder of the closed claims cannot be made: {error.strerror}", folder) from None
+    write_whole(folder / "obliv_check.py", resources.files("obliv.checker").joinpath("obliv_check.py").read_bytes())
+    stems = [path.name.removesuffix(".gz").removesuffix(".json") for path in inputs]
+    for number, (path, stem) in enumerate(zip(inputs, stems, strict=True)):
+        place = folder / f"{stem}{f'-{number + 1}' if stems.count(stem) > 1 else ''}.txt.gz"
+        try:
+            with progress() as step:
+                proved = obliv.verify(path, files=files, close=place, progress=step).proved
+        except OblivError as error:
+            say(f"no closed claim of {path}: {error}")
+            continue
+        say(f"closed claim saved in {place}" if proved else f"no closed claim of {path}, as it is not proved")
+    say(f"check them with  python3 {folder / 'obliv_check.py'} CLAIM")
 
 
 # ``obliv plot``: pictures of a topology, of channel loads, of a worst permutation, of saved results

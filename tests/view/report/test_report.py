@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
@@ -285,3 +287,15 @@ def test_a_missing_extra_is_named(store: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"uv sync --extra report .* pip install 'obliv\[report\]'"):
         pages.write_report(store, tmp_path / "page.html")
+
+
+def test_closed_claims_beside_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    obliv.worst_case("mesh:3x3", "dor", certificate=True).save(tmp_path / "worst.json")
+    obliv.compare("mesh:3x3", "dor", "valiant").save(tmp_path / "compare.json")
+    inputs = [str(tmp_path / name) for name in ("worst.json", "compare.json")]
+    assert main(["report", *inputs, "--closed", "-o", str(tmp_path / "page.html")]) == 0
+    folder = tmp_path / "page-claims"
+    assert sorted(path.name for path in folder.iterdir()) == ["obliv_check.py", "worst.txt.gz"]
+    assert f"no closed claim of {inputs[1]}: " in capsys.readouterr().err
+    command = [sys.executable, "-I", "-S", folder / "obliv_check.py", folder / "worst.txt.gz"]
+    assert "proved: " in subprocess.run(command, capture_output=True, text=True, check=True).stdout
