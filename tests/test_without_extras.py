@@ -42,6 +42,7 @@ COMMANDS = {
     "failures mesh:3x3 ecmp": "",
     "failures mesh:3x3 ecmp --plot failures.pdf": "plot",
     "collisions mesh:3x3 uniform --flows 4": "",
+    "simulate mesh:3x3 dor uniform --plot latency.png": "plot",
     "bufferless butterfly:3": "",
     "bufferless butterfly:3 --plot schedule.png": "plot",
     "bufferless butterfly:3 --plot schedule.gif": "plot",

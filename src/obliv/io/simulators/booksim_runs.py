@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -122,7 +121,7 @@ def _printed(words: Sequence[str], output: Path, end: float) -> tuple[str | None
     with output.open("wb") as out, output.open("rb") as reader:
         ends = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT}
         try:
-            process = subprocess.Popen(words, cwd=output.parent, start_new_session=True, **ends)  # type: ignore[call-overload]
+            process = subprocess.Popen(words, cwd=output.parent, **ends)  # type: ignore[call-overload]
         except OSError as error:
             raise InputError(f"{words[0]}: cannot be run: {error.strerror or error}") from None
         warnings = 0
@@ -136,7 +135,7 @@ def _printed(words: Sequence[str], output: Path, end: float) -> tuple[str | None
             status = process.poll()
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # with what it may have started
+                process.kill()
                 process.wait()
     return None if output.stat().st_size > _BYTES else output.read_text("utf-8", "replace"), status
 

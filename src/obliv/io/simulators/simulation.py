@@ -215,10 +215,10 @@ def simulate(
     >>> simulate("mesh:4x4", "dor", "worst", booksim="booksim2/src/booksim")  # doctest: +SKIP
     """
     began = time.perf_counter()
+    channels, seeds, limit = boolean(channels, "channels"), integer(seeds, "seeds"), real(time_limit, "time_limit")
     chosen, step = routing_of(routing, "simulate"), rising(progress)
     if router not in ("ideal", "lean"):
         raise InputError.naming("{router}={0!r}: choose ideal or lean", router)
-    seeds, channels, limit = integer(seeds, "seeds"), boolean(channels, "channels"), real(time_limit, "time_limit")
     if not 2 <= seeds <= 1000:
         raise InputError.naming("{seeds}={0}: use a whole number from 2 to 1000", seeds)
     if not limit > 0:
