@@ -238,6 +238,14 @@ def test_what_is_known_when_time_is_over_or_work_is_interrupted(fake: Any, monke
     assert not isinstance(before.value, Interrupted)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are for Linux")
+def test_a_program_that_no_one_stops_prints_within_a_limit(fake: Any) -> None:
+    change = "import resource; sys.exit(print(*resource.getrlimit(resource.RLIMIT_FSIZE)))"
+    change = f"import time; time.sleep(0.2); {change}"
+    with pytest.raises(obliv.OblivError, match=f"its last lines: {2**27} {2**27};"):
+        obliv.simulate("mesh:4x4", "dor", "transpose", booksim=fake(change=change))
+
+
 def test_an_interrupt_ends_the_program(fake: Any, tmp_path: Path) -> None:
     program = fake(
         change=f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"

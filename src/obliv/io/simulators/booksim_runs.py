@@ -124,6 +124,10 @@ def _printed(words: Sequence[str], output: Path, end: float) -> tuple[str | None
             process = subprocess.Popen(words, cwd=output.parent, **ends)  # type: ignore[call-overload]
         except OSError as error:
             raise InputError(f"{words[0]}: cannot be run: {error.strerror or error}") from None
+        with suppress(ImportError, AttributeError, OSError):  # should no one be left to stop a program that prints on
+            import resource
+
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (2 * _BYTES, 2 * _BYTES))
         warnings = 0
         try:
             while process.poll() is None:
