@@ -1,4 +1,7 @@
-"""Check a saved schedule by the rules of docs/reference/formats/schedules.md, without any code of obliv.
+"""A schedule checked without obliv
+=================================
+
+The rules of docs/reference/formats/schedules.md, by themselves::
 
     python check_schedule.py schedule.json.gz
 

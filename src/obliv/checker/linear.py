@@ -59,7 +59,7 @@ class Excess:
         if numbers.amount.dtype == object and self.total.dtype != object:
             self._widen()
         gains = self._gains
-        size = run(gains_of, 8.0 * len(flow.channel) * len(self.send), numbers, self._denominator, self.prices, gains)
+        size = run(gains_of, 2.5 * len(flow.channel) * len(self.send), numbers, self._denominator, self.prices, gains)
         if size < 0:
             return False
         channels = gains.seen[:size]

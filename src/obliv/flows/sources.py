@@ -49,7 +49,8 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
     given: Shapes | Phases = _shapes(grid, phases, check_time) if quadrant else phases
     body = quadrant_flow if quadrant else walk_flow
     dims = len(topology.radices)
-    steps = dims * nodes / 4 if quadrant else nodes * int((phases.order >= 0).sum())  # per destination
+    box = dims * prod(1 + k / 4 for k in topology.radices)  # steps of a box, about
+    steps = box if quadrant else 4.0 * nodes * int((phases.order >= 0).sum())  # per destination
     size = [max(4096, 8 * topology.channels)]  # of the buffers, kept from source to source
 
     def flow(i: int) -> Flow:
@@ -58,11 +59,11 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
         while pieces.done < nodes:
             check_time()
             first = pieces.done
-            last = min(nodes, first + max(1, int(STEPS / max(steps, 1) / 4)))
+            last = min(nodes, first + max(1, int(STEPS / max(steps, 1))))
 
             def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
                 out = Output(pieces.ends, whole, channel, amount)
-                return int(run(body, 4.0 * nodes**2 * steps, i, first, last, grid, given, out))
+                return int(run(body, nodes**2 * steps, i, first, last, grid, given, out))
 
             pieces.fill(send)
         (flow,) = pieces.flows(whole)
