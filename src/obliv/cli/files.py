@@ -139,12 +139,14 @@ def report(
 def _close_beside(page: Path, inputs: Sequence[Path], files: Sequence[Path]) -> None:
     """Write the closed claims of saved results into a folder beside a page, with the program that checks them."""
     import obliv
+    from obliv.view.interactive.fragment import checker_page
 
     folder = page.with_name(f"{page.stem}-claims")
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise FileError(f"the folder of the closed claims cannot be made: {error.strerror}", folder) from None
+    write_whole(folder / "check.html", checker_page().encode())
     write_whole(folder / "obliv_check.py", resources.files("obliv.checker").joinpath("obliv_check.py").read_bytes())
     stems = [path.name.removesuffix(".gz").removesuffix(".json") for path in inputs]
     for number, (path, stem) in enumerate(zip(inputs, stems, strict=True)):
@@ -156,7 +158,7 @@ def _close_beside(page: Path, inputs: Sequence[Path], files: Sequence[Path]) -> 
             say(f"no closed claim of {path}: {error}")
             continue
         say(f"closed claim saved in {place}" if proved else f"no closed claim of {path}, as it is not proved")
-    say(f"check them with  python3 {folder / 'obliv_check.py'} CLAIM")
+    say(f"check them with  python3 {folder / 'obliv_check.py'} CLAIM  or in the page {folder / 'check.html'}")
 
 
 # ``obliv plot``: pictures of a topology, of channel loads, of a worst permutation, of saved results

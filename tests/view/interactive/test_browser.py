@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import obliv
-from obliv.view.interactive.fragment import PageLimits, document, network_payload
+from obliv.view.interactive.fragment import PageLimits, checker_page, document, network_payload
 
 #: By day test_proof.py runs the script of the page, and test_fragment.py reads the page.
 pytestmark = pytest.mark.nightly
@@ -152,3 +155,23 @@ def test_a_frame_holds_its_panel_and_has_one_background(opened: Any, tmp_path: P
     colors = "['body', '.obliv-network'].map(of => getComputedStyle(document.querySelector(of)).backgroundColor)"
     body, network = frame.evaluate(colors)
     assert body == network
+
+
+def test_a_closed_claim_is_checked_in_a_page(opened: Any, tmp_path: Path) -> None:
+    saved, claim = tmp_path / "saved.json", tmp_path / "claim.txt.gz"
+    obliv.worst_case(obliv.mesh(3, 3), "romm", certificate=True).save(saved)
+    assert obliv.verify(saved, close=claim).proved
+    text = gzip.decompress(claim.read_bytes())
+    (tmp_path / "forged.txt").write_bytes(text.replace(b"most 5 3", b"most 4 3"))
+    (tmp_path / "cut.txt").write_bytes(text[:1000])
+    (tmp_path / "check.html").write_text(checker_page(), encoding="utf-8")
+    page = opened((tmp_path / "check.html").as_uri())
+    expected = {
+        "claim.txt.gz": f"SHA-256 {sha256(text).hexdigest()}\nproved: no admissible traffic loads a channel beyond 5/3",
+        "forged.txt": "\nnot proved: ",
+        "cut.txt": "\nmalformed: line ",
+    }
+    for name, words in expected.items():
+        page.set_input_files("#claim", tmp_path / name)
+        page.get_by_text(re.compile(rf"^{name}: [\d,]+ bytes.*believed: ", re.DOTALL)).wait_for()
+        assert words in page.inner_text("#answer")

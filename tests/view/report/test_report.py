@@ -295,7 +295,7 @@ def test_closed_claims_beside_a_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     inputs = [str(tmp_path / name) for name in ("worst.json", "compare.json")]
     assert main(["report", *inputs, "--closed", "-o", str(tmp_path / "page.html")]) == 0
     folder = tmp_path / "page-claims"
-    assert sorted(path.name for path in folder.iterdir()) == ["obliv_check.py", "worst.txt.gz"]
+    assert sorted(path.name for path in folder.iterdir()) == ["check.html", "obliv_check.py", "worst.txt.gz"]
     assert f"no closed claim of {inputs[1]}: " in capsys.readouterr().err
     command = [sys.executable, "-I", "-S", folder / "obliv_check.py", folder / "worst.txt.gz"]
     assert "proved: " in subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -49,6 +49,7 @@ from obliv.view.network.canvas import Witness, short_names, witness
 
 
 PROOF_FILES = ("proof.js",)
+CHECKER_FILES = (*PROOF_FILES, "closed.js", "choose.js")
 SCRIPT_FILES = (*PROOF_FILES, "drawing.js", "details.js", "network.js")  #: In the order in which they need each other.
 
 
@@ -641,19 +642,32 @@ def write_network(subject: Any, path: str | Path) -> None:
 
 def document(payloads: list[dict[str, Any]], title: str) -> str:
     """Return a whole page with networks, whose policy allows nothing but its own scripts and style, by their hashes."""
-    code, look = f"{script()}\n{asset('boot.js')}", f"{_BODY}\n{style()}"
-    policy = f"default-src 'none'; script-src {allowed_only(code)}; style-src {allowed_only(look)}"
     data = '<script type="application/json"'
     parts = [
         f'<div data-network="network-{k}"></div>{data} id="network-{k}">{json_text(payload)}</script>'
         for k, payload in enumerate(payloads)
     ]
+    return _page(title, "".join(parts), f"{script()}\n{asset('boot.js')}", f"{_BODY}\n{style()}")
+
+
+def checker_page() -> str:
+    """Return a page that checks the closed claim that is chosen in it."""
+    body = (
+        "<h1>Check a closed claim</h1><p><label>A claim, .txt or .txt.gz; it does not leave this page. "
+        '<input type="file" id="claim" accept=".txt,.gz"></label></p><p id="answer" role="status"></p>'
+    )
+    look = f"{_BODY} main {{ font-family: system-ui; }} #answer {{ white-space: pre-wrap; overflow-wrap: anywhere; }}"
+    return _page("Check a closed claim", body, "\n".join(map(asset, CHECKER_FILES)), look)
+
+
+def _page(title: str, body: str, code: str, look: str) -> str:
+    policy = f"default-src 'none'; script-src {allowed_only(code)}; style-src {allowed_only(look)}"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(printable(title))}</title><style>{look}</style></head>"
-        f"<body><main>{''.join(parts)}</main><script>{code}</script></body></html>"
+        f"<body><main>{body}</main><script>{code}</script></body></html>"
     )
 
 
