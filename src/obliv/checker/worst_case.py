@@ -48,14 +48,14 @@ class Prices:
                 self.row[c] = rows.setdefault((entry[0], tuple(entry[1])), len(rows) + 1)
         require_memory(8.0 * (len(rows) + 1) * terminals, f"the prices of {len(rows)} channels")
         self.table: Array = np.zeros((terminals, len(rows) + 1), number)
-        duals = [np.array(prices, number) for prices in claim.duals]
-        generators = [np.asarray(image) for image in claim.generators]
+        dual_of = functools.cache(lambda dual: np.array(claim.duals[dual], number))
+        image_of = functools.cache(lambda step: np.asarray(claim.generators[step]))
         for (dual, word), row in rows.items():
-            place = _moved(generators, topology, word)
+            place = _moved(image_of, topology, word)
             if (place < 0).any():
                 self.misfit = int(np.argmax(self.row == row))
                 return
-            self.table[place, row] = duals[dual]
+            self.table[place, row] = dual_of(dual)
 
     def of(self, channel: int) -> Array:
         """Return the prices of a channel."""
@@ -71,11 +71,11 @@ def witness_of(rows: Iterable[tuple[int, int, Fraction]]) -> dict[int, list[tupl
     return traffic
 
 
-def _moved(generators: list[Array], topology: Topology, word: tuple[int, ...]) -> Array:
+def _moved(image_of: Callable[[int], Array], topology: Topology, word: tuple[int, ...]) -> Array:
     """Return where a word of generators, first to last, moves every terminal; -1 where that is not a terminal."""
     place = topology.terminals.astype(np.int64)
     for step in word:
-        place = generators[step][place]
+        place = image_of(step)[place]
     moved: Array = topology.number_of[place]
     return moved
 
