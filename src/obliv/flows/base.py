@@ -26,8 +26,9 @@ from obliv.topologies.trees import NumberedPaths
 #: Elementary steps of a kernel between checks of the time limit.
 STEPS = 2e7
 
-#: Sources that follow next hops together.
+#: Sources that follow next hops together at most, and entries that they may have.
 _TOGETHER = 16
+_ENTRIES = 2**22
 
 #: Called before each unit of work; it may raise to end the check.
 CheckTime = Callable[[], None]
@@ -279,8 +280,9 @@ def hop_flows(routing: NextHops, denominator: int, sources: Array, check_time: C
     tables, number = _tables(routing, denominator, check_time)
     work = float(nodes) * len(targets) ** 2
     size = [max(1024, 4 * nodes)]  # of the buffers, kept from sources to sources
+    most = [1]  # of the first one the size is not known
     ready: dict[int, Flow] = {}  # of sources that follow each other, as these are asked for in turn
-    after = {i: sources[k : k + _TOGETHER] for k, i in enumerate(topology.number_of[sources].tolist())}
+    place = {i: k for k, i in enumerate(topology.number_of[sources].tolist())}
 
     def together(group: Array) -> list[Flow]:
         mass = np.zeros(nodes, number)
@@ -299,12 +301,13 @@ def hop_flows(routing: NextHops, denominator: int, sources: Array, check_time: C
                 raise RoutingError(f"the loads of {routing.spec} are not integers over {denominator}")
         flows = pieces.flows(whole)
         size[0] = pieces.size
+        most[0] = max(1, min(_TOGETHER, _ENTRIES // pieces.size))
         return flows
 
     def flow(i: int) -> Flow:
         if i not in ready:
             ready.clear()
-            group = after[i]
+            group = sources[place[i] : place[i] + most[0]]
             ready.update(zip(topology.number_of[group].tolist(), together(group), strict=True))
         return ready[i]
 
